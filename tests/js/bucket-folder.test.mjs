@@ -2,6 +2,7 @@
 
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   rmSync,
@@ -25,17 +26,28 @@ afterAll(async () => {
 const root = temporaryFolder();
 describeBucket("a folder", (prefix) => folder(root, { prefix }));
 
-test("nobody reads a half: a crash leaves no object, and is tidied up a day later", async () => {
+test("nobody reads a half: a crash leaves no object, and is tidied up later", async () => {
   const path = temporaryFolder();
   const unfinished = join(path, "unfinished");
   mkdirSync(unfinished);
   for (const name of ["old", "new"]) writeFileSync(join(unfinished, name), "half");
-  const yesterday = new Date(Date.now() - 25 * 60 * 60 * 1000);
-  utimesSync(join(unfinished, "old"), yesterday, yesterday);
+  const before = new Date(Date.now() - 11 * 60 * 1000);
+  utimesSync(join(unfinished, "old"), before, before);
   const { port } = folder(path);
   expect(await port.list("")).toEqual([]);
   await port.create("a", bytesOf(3));
   expect(readdirSync(unfinished)).toEqual(["new"]);
+});
+
+test("what is deleted is gone, also where a crash left it under two names", async () => {
+  const path = temporaryFolder();
+  const unfinished = join(path, "unfinished");
+  const { port } = folder(path);
+  await port.create("a/b", bytesOf(3));
+  linkSync(join(path, "a+", "b="), join(unfinished, "twin"));
+  writeFileSync(join(unfinished, "of another"), "half");
+  await port.delete("a/b");
+  expect(readdirSync(unfinished)).toEqual(["of another"]);
 });
 
 test("writers and those who delete do not get in each other's way", async () => {

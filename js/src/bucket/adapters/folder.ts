@@ -21,7 +21,9 @@ const FILE_END = "=";
 const FOLDER_END = "+";
 // Without an end, it is no key's. What is being written lies there.
 const UNFINISHED = "unfinished";
-const ABANDONED_MS = 24 * 60 * 60 * 1000;
+// Writing takes no such time. Whoever stood still for so long writes again.
+const ABANDONED_MS = 10 * 60 * 1000;
+const TIDY_EVERY_MS = 60 * 1000;
 
 // Rights, a disk that may only be read, and what is no folder.
 const LASTING = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ELOOP", "ENAMETOOLONG"];
@@ -46,6 +48,7 @@ class FolderPort {
   readonly #place: string;
   #fs: Promise<typeof FileSystem> | undefined;
   #tidied: Promise<void> | undefined;
+  #tidiedAt = 0;
 
   constructor(path: string) {
     this.#root = path.replace(/(?<=.)[\\/]$/, "");
@@ -164,7 +167,9 @@ class FolderPort {
     const fs = await this.#files();
     const path = this.#pathOf(key);
     try {
+      await this.#removeOtherNames(fs, path);
       await fs.unlink(path);
+      if (Date.now() - this.#tidiedAt > TIDY_EVERY_MS) await this.#tidy(fs);
       // Of which the first that is not empty, or that somebody else removes, stays.
       for (let at = parentOf(path); at.length > this.#root.length; at = parentOf(at)) {
         const isRemoved = await fs.rmdir(at).then(
@@ -189,8 +194,21 @@ class FolderPort {
     throw refused(this.#place, "there is no such folder: make it, or connect the drive it is on");
   }
 
+  // A writer that crashed as soon as the file had its name left the first one, too.
+  async #removeOtherNames(fs: typeof FileSystem, path: string): Promise<void> {
+    const { nlink, ino, dev } = await fs.stat(path, { bigint: true });
+    if (nlink < 2n) return;
+    const folder = `${this.#root}/${UNFINISHED}`;
+    for (const { name } of await entriesOf(fs, folder)) {
+      const other = `${folder}/${name}`;
+      const found = await fs.stat(other, { bigint: true }).catch(noop);
+      if (found?.ino === ino && found.dev === dev) await fs.unlink(other).catch(noop);
+    }
+  }
+
   /** What crashed writers left. */
   async #tidy(fs: typeof FileSystem): Promise<void> {
+    this.#tidiedAt = Date.now();
     const folder = `${this.#root}/${UNFINISHED}`;
     await fs.mkdir(folder, { recursive: true });
     for (const name of await fs.readdir(folder)) {
