@@ -5,7 +5,7 @@ import { databaseEngine, memoryEngine, openFiles, resolveOptions } from "#host";
 import { checkOptions, type NamesOf, show } from "./checks.js";
 import type { Answers, MaybePromise } from "./engine/answers.js";
 import type { ChangeListener } from "./engine/changes.js";
-import type { Engine, EngineStatus, ForeignDatabase } from "./engine/engine.js";
+import type { Engine, EngineStatus, ForeignDatabase, LogPoint } from "./engine/engine.js";
 import { IN_BUCKET, type MemoryBucket } from "./engine/in-bucket.js";
 import { whenIndexed } from "./engine/indexing.js";
 import type { Key } from "./engine/keys.js";
@@ -269,8 +269,8 @@ export class Connection {
   }
 
   /** Rejects where no log of the past is kept. */
-  restore(at: number): Promise<void> {
-    const restored = this.#open().restore?.(at);
+  restore(then: LogPoint): Promise<void> {
+    const restored = this.#open().restore?.(then);
     if (restored !== undefined) return restored;
     throw new KeepsakeError(
       "unsupported",

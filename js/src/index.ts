@@ -43,6 +43,7 @@ export {
   type MemoryOptions,
   type MemoryStats,
   openMemory,
+  type RestoreOptions,
   type SalvageOptions,
   type SalvageTarget,
   salvageMemory,

@@ -118,6 +118,14 @@ export interface SalvageOptions {
   key?: Key | undefined;
 }
 
+/** What a memory is to become again. You give one of the two. */
+export interface RestoreOptions {
+  /** A time, by the clocks of those who wrote. */
+  at?: Date | number | string | undefined;
+  /** The number of the last record of the log that counts, as `readLog()` lists them; 0 for none. */
+  record?: number | undefined;
+}
+
 /** Options of the new memory that takes what is salvaged. */
 export interface SalvageTarget extends Omit<MemoryOptions, "key" | "bucket" | "log" | "sync"> {
   /** Encrypts it; `null` for a plain file. @default the key of what is salvaged */
@@ -245,14 +253,21 @@ export class Memory {
   }
 
   /**
-   * The memory becomes what it was at a time, everywhere. What was written since stays in the log,
-   * so that a later time can be restored, too. For a memory in a bucket, or one that syncs.
+   * The memory becomes what it was at a time, or after a record of the log, everywhere. What was
+   * written since stays in the log, so that a later time can be restored, too. For a memory in a
+   * bucket, or one that syncs.
    */
-  async restore(options: { at: Date | number | string }): Promise<void> {
+  async restore(options: RestoreOptions): Promise<void> {
     await withNamedErrors("Memory", () => {
-      const { at } = checkOptions("restore", { at: 1 }, options);
-      const time = checkTime("at of restore", at);
-      return this.#syncing?.restore(time) ?? this.#connection.restore(time);
+      const { at, record } = checkOptions("restore", { at: 1, record: 1 }, options);
+      if ((at === undefined) === (record === undefined)) {
+        throw invalid("restore takes either at, a time, or record, the number of one in the log");
+      }
+      const point =
+        record === undefined
+          ? { at: checkTime("at of restore", at) }
+          : { record: checkWhole("record of restore", record, 0) };
+      return this.#syncing?.restore(point) ?? this.#connection.restore(point);
     });
   }
 

@@ -134,7 +134,7 @@ describe("a memory in a bucket", () => {
       expect(await textOf(one, "tea")).toBe("green");
       expect(await textOf(one, "pet")).toBe(undefined);
     }
-    await expect(memory.restore({ at: new Date(0) })).resolves.toBe(undefined);
+    await expect(memory.restore({ record: 0 })).resolves.toBe(undefined);
     expect(await textOf(other, "tea")).toBe(undefined);
   });
 
@@ -161,7 +161,7 @@ describe("a memory in a bucket", () => {
       async get(key, range) {
         // The import asks for the next record twice: before it lends the file, and when it takes it.
         if (asked?.key === undefined && asked !== undefined) asked.key = key;
-        if (asked?.key === key && ++asked.times === 2) await other.restore({ at: new Date(0) });
+        if (asked?.key === key && ++asked.times === 2) await other.restore({ record: 0 });
         return shared.port.get(key, range);
       },
     });

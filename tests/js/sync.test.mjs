@@ -1,9 +1,9 @@
 // A memory on devices that syncs with a bucket: each has its own file, and all follow one log.
 
-import { readFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { openMemory } from "keepsake";
-import { customBucket } from "keepsake/bucket";
+import { customBucket, readLog } from "keepsake/bucket";
 import { memoryBucket } from "./support/memory-bucket.mjs";
 import { temporaryFile } from "./support/temporary.mjs";
 
@@ -120,6 +120,61 @@ describe("two devices", () => {
     before = total();
     await memory.sync();
     expect(total() - before).toBe(3);
+  });
+
+  test("have all of it in a closed file, which may be copied without what is beside it", async () => {
+    const shared = memoryBucket();
+    await using phone = await openDevice(shared);
+    const path = temporaryFile();
+    const laptop = await openDevice(shared, { path });
+    await laptop.store.put(["n"], "sent", { at: 1 });
+    await laptop.sync();
+    await laptop.store.put(["n"], "waits", { at: 2 });
+    await laptop.close();
+    expect(existsSync(`${path}-wal`)).toBe(false);
+    await phone.sync();
+    await phone.store.put(["n"], "meanwhile", { at: 3 });
+    await phone.sync();
+    const copy = temporaryFile();
+    copyFileSync(path, copy);
+    await using moved = await openDevice(shared, { path: copy });
+    expect(await itemOf(moved, "waits")).toEqual({ at: 2 });
+    expect(await moved.syncStatus()).toMatchObject({ waiting: 1 });
+    await moved.sync();
+    await phone.sync();
+    expect(await contentOf(moved)).toHaveLength(3);
+    expect(await contentOf(phone)).toEqual(await contentOf(moved));
+  });
+
+  test("give back what a quota that both fill does not let in", async () => {
+    const shared = memoryBucket();
+    await using laptop = await openDevice(shared);
+    await using phone = await openDevice(shared);
+    const [here, there] = [laptop, phone].map((one) =>
+      one.scoped({ user: "ada", policy: { maxEntries: 1 } }),
+    );
+    await here.store.put(["n"], "first", { text: "tea" });
+    await there.store.put(["n"], "second", { text: "rain", bytes: Uint8Array.of(1, 2) });
+    await laptop.sync();
+    await phone.sync();
+    expect(await there.store.get(["n"], "second")).toBe(null);
+    const { setAside } = await phone.syncStatus();
+    expect(setAside).toMatchObject([
+      {
+        code: "quota_exceeded",
+        items: [
+          {
+            namespace: ["user", "ada", "n"],
+            key: "second",
+            value: { text: "rain", bytes: Uint8Array.of(1, 2) },
+          },
+        ],
+      },
+    ]);
+    const [{ namespace, key, value }] = setAside[0].items;
+    await phone.store.put([...namespace, "later"], key, value);
+    await phone.dropSetAside([setAside[0].id]);
+    expect((await phone.syncStatus()).setAside).toEqual([]);
   });
 
   test("write offline, before the bucket was ever reached, and lose nothing", async () => {
@@ -504,6 +559,69 @@ describe("the bucket", () => {
     await phone.sync();
     expect(await itemOf(phone, "k")).toEqual({ v: 1 });
     expect((await phone.syncStatus()).badRecords).toEqual([]);
+  });
+
+  test("is not restored to a time of which the clocks of the devices differ", async () => {
+    const shared = memoryBucket();
+    await using laptop = await openDevice(shared);
+    await laptop.store.put(["n"], "first", {});
+    await laptop.sync();
+    const { now } = Date;
+    Date.now = () => now() + 366 * 24 * 3_600_000;
+    try {
+      await using phone = await openDevice(shared);
+      await phone.store.put(["n"], "fast", {});
+      await phone.sync();
+    } finally {
+      Date.now = now;
+    }
+    await laptop.store.put(["n"], "second", {});
+    await laptop.sync();
+    await tick();
+    const at = Date.now();
+    await tick();
+    await laptop.store.put(["n"], "third", {});
+    await laptop.sync();
+    const { records } = await readLog(shared.bucket, { name: "ada" });
+    const [second, third] = records.slice(-2).map(({ record }) => record);
+    await expect(laptop.restore({ at })).rejects.toMatchObject({
+      code: "no_history",
+      message: expect.stringMatching(
+        /clocks of the devices differ: .*restore\(\{ record: \d+ \}\)/,
+      ),
+    });
+    expect(await contentOf(laptop)).toHaveLength(4);
+    await laptop.restore({ record: second });
+    const keys = async () => (await contentOf(laptop)).map(([, key]) => key);
+    expect(await keys()).toEqual(["fast", "first", "second"]);
+    await laptop.restore({ record: third });
+    expect(await keys()).toEqual(["fast", "first", "second", "third"]);
+  });
+
+  test("is not emptied by a time before all of it, or by a record that it does not have", async () => {
+    const shared = memoryBucket();
+    await using laptop = await openDevice(shared);
+    await laptop.store.put(["n"], "k", { v: 1 });
+    await laptop.sync();
+    for (const [point, code, message] of [
+      [
+        { at: "2020-01-01" },
+        "no_history",
+        /begins after 2020-.*restore\(\{ record: 0 \}\) empties/,
+      ],
+      [{ record: 1000 }, "no_history", /ends with record \d+$/],
+      [{ record: -1 }, "invalid_argument", /record of restore must be a whole number/],
+      [{}, "invalid_argument", /either at, a time, or record/],
+      [{ at: 0, record: 0 }, "invalid_argument", /either at, a time, or record/],
+    ]) {
+      await expect(laptop.restore(point)).rejects.toMatchObject({
+        code,
+        message: expect.stringMatching(message),
+      });
+    }
+    expect(await itemOf(laptop, "k")).toEqual({ v: 1 });
+    await laptop.restore({ record: 0 });
+    expect(await contentOf(laptop)).toEqual([]);
   });
 
   test("has the past, which a device restores for all", async () => {

@@ -40,6 +40,9 @@ export interface Elsewhere {
 /** A database to read from: its files, or all of its bytes. @internal */
 export type ForeignDatabase = EngineFiles | Uint8Array | Blob;
 
+/** A time, in ms since 1970, or the number of a record of the log, after which it was. @internal */
+export type LogPoint = { readonly at: number } | { readonly record: number };
+
 /** @internal */
 export interface Engine {
   retain(): void;
@@ -69,7 +72,7 @@ export interface Engine {
   /** From now on this key opens the database, and no other. */
   changeKey(key: Key): Promise<void>;
   /** The memory becomes what it was then: where there is a log of all that was written. */
-  restore?(at: number): Promise<void>;
+  restore?(then: LogPoint): Promise<void>;
   /** Answers how to stop listening. */
   onChange(listener: ChangeListener): () => void;
   /** Settled when it has let go of its files; at once if it can, as a process that exits needs it. */

@@ -24,7 +24,7 @@ export interface LogOptions {
    * @default 0
    */
   maxAge?: number | undefined;
-  /** What `keepsake log` calls this process or device. @default "" */
+  /** What `keepsake bucket` calls this process or device. @default "" */
   device?: string | undefined;
 }
 

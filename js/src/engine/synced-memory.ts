@@ -6,7 +6,7 @@ import type { IndexConfig } from "../wire/layout.js";
 import type { Operation } from "../wire/operations.js";
 import type { Answers, MaybePromise } from "./answers.js";
 import type { ChangeListener } from "./changes.js";
-import type { Engine, ForeignDatabase } from "./engine.js";
+import type { Engine, ForeignDatabase, LogPoint } from "./engine.js";
 import type { OpenFiles } from "./open-files.js";
 
 /** The calls of a Connection that syncing needs. @internal */
@@ -64,6 +64,8 @@ export interface SetAside {
   message: string;
   /** What it would have changed. */
   changes: Changes;
+  /** The items that it would have put. To delete one, its value would have been null. */
+  items: { namespace: string[]; key: string; value: unknown }[];
 }
 
 /** The syncing of an open memory. @internal */
@@ -76,6 +78,6 @@ export interface MemorySync {
   remains(): Promise<string | undefined>;
   dropSetAside(ids: readonly number[]): Promise<void>;
   /** The memory becomes what it was then, on all devices. */
-  restore(at: number): Promise<void>;
+  restore(then: LogPoint): Promise<void>;
   stop(): void;
 }

@@ -116,6 +116,24 @@ export function decodeRequest(request: Uint8Array): SentRequest {
   );
 }
 
+/** An item that a request puts, or deletes if it has no `value`, which is JSON. */
+export interface SentItem {
+  readonly namespace: string[];
+  readonly key: string;
+  readonly value: string | undefined;
+}
+
+/** The items that it puts or deletes by their keys. */
+export function itemsIn({ operations, levels }: SentRequest): SentItem[] {
+  const puts = operations.filter(({ kind }) => kind === "put");
+  return puts.map(({ payload }) => {
+    const reader = new Reader(payload);
+    const changes = { namespaces: [reader.texts()], threads: [], everything: false };
+    const [namespace = []] = (levels?.outward(changes) ?? changes).namespaces;
+    return { namespace, key: reader.text(), value: reader.optional((json) => json.text()) };
+  });
+}
+
 /** What each of these operations changes if it succeeds; undefined for a read, or a wrong payload. */
 export function changesIn({ operations, levels }: SentRequest): (Changes | undefined)[] {
   return operations.map(({ kind, payload }) => {

@@ -60,7 +60,7 @@ export class FunctionOverBucket {
       isReplacing: true,
       at,
     });
-    await call.ending(this.transport.restore(at));
+    await call.ending(this.transport.restore({ at }));
   }
 
   /** What its memory answers to a question, and how it is. */

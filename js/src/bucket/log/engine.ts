@@ -1,7 +1,7 @@
 // The engine of a memory that lives in a bucket.
 
 import { checkNumber, checkOptions, checkText, type NamesOf } from "../../checks.js";
-import type { Engine } from "../../engine/engine.js";
+import type { Engine, LogPoint } from "../../engine/engine.js";
 import { checkKey, type Key } from "../../engine/keys.js";
 import type { OpenFiles } from "../../engine/open-files.js";
 import type { LogOptions } from "../../engine/options.js";
@@ -73,7 +73,7 @@ class BucketEngine extends RemoteEngine {
     this.#log = transport;
   }
 
-  restore(at: number): Promise<void> {
-    return this.#log.restore(at);
+  restore(then: LogPoint): Promise<void> {
+    return this.#log.restore(then);
   }
 }

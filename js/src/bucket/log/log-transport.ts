@@ -4,7 +4,7 @@
 
 import { answersIn } from "../../engine/answers.js";
 import type { ChangeListener } from "../../engine/changes.js";
-import type { EngineStatus, ForeignDatabase } from "../../engine/engine.js";
+import type { EngineStatus, ForeignDatabase, LogPoint } from "../../engine/engine.js";
 import { Mutex } from "../../engine/mutex.js";
 import type { OpenFiles } from "../../engine/open-files.js";
 import type { RemoteRequest, Transport } from "../../engine/transport.js";
@@ -177,11 +177,11 @@ export class LogTransport implements Transport {
   }
 
   /** The memory becomes what it was then. Later records stay in the log. */
-  async restore(at: number): Promise<void> {
+  async restore(point: LogPoint): Promise<void> {
     await this.#alone(async () => {
       const log = await this.#opened();
       const { position, configuration } = await this.#fresh();
-      const then = await replicaAt(log, this.#parts.openFiles, at, {
+      const then = await replicaAt(log, this.#parts.openFiles, point, {
         isPoison: (entry, i) => this.#isPoison(entry, i),
         notePoison: (poisoned) => this.#notePoison(poisoned),
       });

@@ -1,5 +1,6 @@
 // A memory as it was at a time, as it is now, and how it becomes what it was.
 
+import type { LogPoint } from "../../engine/engine.js";
 import type { OpenFiles } from "../../engine/open-files.js";
 import { KeepsakeError } from "../../errors.js";
 import { PieceGone } from "./base.js";
@@ -32,7 +33,8 @@ export function placeOf({ digest }: Entry, request: number): string {
 
 interface Asked extends Poison {
   readonly openFiles: OpenFiles;
-  readonly at: number;
+  /** Whether a record is of later than what is asked for. */
+  readonly isLater: (entry: Entry) => boolean;
   /** Bases that can't be read. */
   readonly unusable: ReadonlySet<string>;
 }
@@ -48,28 +50,66 @@ class Gone extends Error {
 }
 
 /**
- * The memory as it was when a clock of its writers said `at`. Throws `no_history` if the log does not
- * reach back so far.
+ * The memory as it was after a record, or when the clocks of its writers said a time. Throws
+ * `no_history` if the log does not have that, or if these clocks differ so much that the records of
+ * that time are not known.
  *
  * @internal
  */
 export async function replicaAt(
   log: Log,
   openFiles: OpenFiles,
-  at: number,
+  point: LogPoint,
   poison: Poison,
 ): Promise<Replica> {
+  const isLater =
+    "at" in point
+      ? ({ record }: Entry) => record.at > point.at
+      : ({ number }: Entry) => number > point.record;
   try {
     return await begunAnew(poison, async (unusable) => {
-      const { bases } = await log.list();
-      const base = bases.find(({ id }) => readBaseId(id).at <= at && !unusable.has(id));
-      return replayed(log, base, { ...poison, openFiles, at, unusable });
+      const { bases, last } = await log.list();
+      if ("record" in point && point.record > last) throw noHistory(`ends with record ${last}`);
+      const usable = bases.filter(({ id }) => !unusable.has(id));
+      const base = await lastBaseOf(log, usable, point, isLater);
+      const replica = await replayed(log, base, { ...poison, openFiles, unusable, isLater });
+      if ("record" in point || replica.position.number > 0 || last === 0) return replica;
+      replica.close();
+      throw noHistory(`begins after ${nameOf(point)}; restore({ record: 0 }) empties the memory`);
     });
   } catch (error) {
     if (!(error instanceof Gone)) throw error;
-    const time = new Date(at).toISOString();
-    throw new KeepsakeError("no_history", `the log of the memory does not reach back to ${time}`);
+    throw noHistory(`does not reach back to ${nameOf(point)}`);
   }
+}
+
+// Whoever wrote a base may have had a slow clock. The record that it stands behind tells, if it is
+// still there.
+async function lastBaseOf(
+  log: Log,
+  bases: readonly BaseName[],
+  point: LogPoint,
+  isLater: (entry: Entry) => boolean,
+): Promise<BaseName | undefined> {
+  for (const base of bases) {
+    if ("record" in point) {
+      if (base.number <= point.record) return base;
+    } else if (readBaseId(base.id).at <= point.at) {
+      const read = await log.readRecord(base.number);
+      if (read.is !== "there" || read.value.record.kind === "fence" || !isLater(read.value)) {
+        return base;
+      }
+    }
+  }
+  return undefined;
+}
+
+function nameOf(point: LogPoint): string {
+  return "at" in point ? new Date(point.at).toISOString() : `record ${point.record}`;
+}
+
+function noHistory(how: string): KeepsakeError {
+  return new KeepsakeError("no_history", `the log of the memory ${how}`);
 }
 
 /**
@@ -91,7 +131,7 @@ export async function replicaNow(
         const base = bases.find(({ id }) => !unusable.has(id));
         const needed = Math.max(least, cleared);
         if ((base?.number ?? 0) < needed) throw log.isLost(needed, damages);
-        const asked = { ...poison, openFiles, at: Number.POSITIVE_INFINITY, unusable };
+        const asked = { ...poison, openFiles, unusable, isLater: () => false };
         return replayed(log, base, asked);
       });
     } catch (error) {
@@ -141,7 +181,8 @@ async function replayed(log: Log, base: BaseName | undefined, asked: Asked): Pro
       }
       const { entry } = next;
       const { record, number } = entry;
-      if (record.at > asked.at) {
+      if (asked.isLater(entry)) {
+        await requireOrder(log, entry, { from, isLater: asked.isLater });
         if (await log.hasAllSince(from)) return replica;
         throw new Gone(from.number);
       }
@@ -159,6 +200,29 @@ async function replayed(log: Log, base: BaseName | undefined, asked: Asked): Pro
     replica.close();
     throw error;
   }
+}
+
+// Where a clock was fast or slow, no place in the log divides what was before from what came later.
+async function requireOrder(
+  log: Log,
+  later: Entry,
+  { from, isLater }: { from: Position; isLater: (entry: Entry) => boolean },
+): Promise<void> {
+  let position: Position = positionOf(later);
+  for (;;) {
+    const next = await log.next(position, from);
+    if (next.is === "end" || next.is === "gone") return;
+    if (next.is === "record" && !isLater(next.entry)) {
+      throw noHistory(
+        `has record ${next.entry.number} of ${timeOf(next.entry)} behind record ${later.number} of ${timeOf(later)}, because the clocks of the devices differ: give the number of the last record that is to count, as readLog() and keepsake bucket list them, restore({ record: ${later.number} })`,
+      );
+    }
+    position = next.is === "record" ? positionOf(next.entry) : next.position;
+  }
+}
+
+function timeOf({ record }: Entry): string {
+  return new Date(record.at).toISOString();
 }
 
 /**

@@ -9,7 +9,7 @@ import { detailOf, KeepsakeError } from "../../errors.js";
 import type { Changes } from "../../wire/changes.js";
 import { encodeRequest, failureCodeOf } from "../../wire/codec.js";
 import type { Operation, OperationOf } from "../../wire/operations.js";
-import { changesIn, decodeRequest } from "../../wire/sent-request.js";
+import { changesIn, decodeRequest, itemsIn, type SentItem } from "../../wire/sent-request.js";
 import { type Base, BaseReader, isBetterWhole, writeBase } from "./base.js";
 import type { Moment } from "./clock.js";
 import { withoutReplacing } from "./configuration.js";
@@ -394,6 +394,11 @@ class WatchedSession implements DatabaseSession {
 /** Of the operations of a request. @internal */
 export function kindsOf(request: Uint8Array): (string | undefined)[] {
   return decodeRequest(request).operations.map(({ kind }) => kind);
+}
+
+/** The items that a request puts or deletes. @internal */
+export function itemsOfRequest(request: Uint8Array): SentItem[] {
+  return itemsIn(decodeRequest(request));
 }
 
 /** What a record changes. @internal */

@@ -2,6 +2,7 @@
 // write waits in an outbox there, which is filled in the same transaction. A round carries out what
 // others appended to the log, as if it had come before what waits, and then appends what waits.
 
+import type { LogPoint } from "../../engine/engine.js";
 import { scrubAll } from "../../engine/scrubbing.js";
 import type {
   MemoryCalls,
@@ -10,6 +11,7 @@ import type {
   SyncStatus,
 } from "../../engine/synced-memory.js";
 import { KeepsakeError, messageOf } from "../../errors.js";
+import { decodeValue } from "../../store/json-value.js";
 import { type Changes, everything, merge } from "../../wire/changes.js";
 import type { LogRecord as AppliedRecord, IndexConfig, SyncState } from "../../wire/layout.js";
 import { type LogClock, type Moment, momentOf, since } from "../log/clock.js";
@@ -18,7 +20,13 @@ import { type Entry, Log, type LogSource, type Next, positionOf } from "../log/l
 import { readBaseId } from "../log/names.js";
 import { type Poison, placeOf, replaceBy, replicaAt, replicaNow } from "../log/past.js";
 import type { LogRecord, Sent, Signed } from "../log/record.js";
-import { changesOfRequest, kindsOf, type Poisoned, Replica } from "../log/replica.js";
+import {
+  changesOfRequest,
+  itemsOfRequest,
+  kindsOf,
+  type Poisoned,
+  Replica,
+} from "../log/replica.js";
 import { isSameBytes } from "../log/seal.js";
 import { isSent, type LastSent } from "../log/senders.js";
 import { trim, trimTo } from "../log/trim.js";
@@ -163,6 +171,10 @@ export class Syncer implements MemorySync {
         code,
         message,
         changes: changesOf([request]),
+        items: itemsOfRequest(request).map(({ value, ...item }) => ({
+          ...item,
+          value: value === undefined ? null : decodeValue(value),
+        })),
       })),
       badRecords: this.#badRecords(place?.leftOut ?? []),
     };
@@ -185,12 +197,12 @@ export class Syncer implements MemorySync {
   }
 
   // What waits here goes up first, so that a later restore() can bring it back.
-  async restore(at: number): Promise<void> {
+  async restore(point: LogPoint): Promise<void> {
     await this.sync();
     await this.#turns.take(async () => {
       const log = this.#log as Log;
       const { position, configuration } = await this.#place(log);
-      const then = await replicaAt(log, this.#parts.memory.openFiles, at, this.#poison);
+      const then = await replicaAt(log, this.#parts.memory.openFiles, point, this.#poison);
       try {
         await then.keepIndex(configuration);
         await replaceBy(log, then, position, this.#signed());
