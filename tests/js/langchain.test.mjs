@@ -591,7 +591,7 @@ describe("tools", () => {
       await call(recallTool, { query: "tea Marta nurse" }),
       "Ada drinks tea",
     ]) {
-      expect(await remember(echo)).toMatch(/^Not stored: it is known already\..*\n<memory>\n/);
+      expect(await remember(echo)).toMatch(/^Not stored: it is known already, .*\n<memory>\n/);
     }
     expect(await items()).toHaveLength(2);
     expect(await remember("She lives in Lisbon with Marta")).toMatch(/^Stored/);
@@ -632,10 +632,10 @@ describe("tools", () => {
   test("what is alike is named, and takes the place when the model says so", async () => {
     const key = keyIn(await remember("Ada lives in Berlin"));
     const answer = await remember("Ada lives in Lisbon");
-    expect(answer).toMatch("forget what is no longer true.");
+    expect(answer).toMatch('If the new one corrects it, call again with "replaces".');
     expect(recalled([{ text: answer }])).toEqual([`- ${key}: Ada lives in Berlin [from model]`]);
-    await call(forgetTool, { key: keyIn(answer) });
     expect(await remember("Ada lives in Lisbon", key)).toMatch(/in the place of/);
+    expect(await items()).toMatchObject([{ key, text: "Ada lives in Lisbon" }]);
     for (let i = 0; i < 12; i++) await remember(`Ada lives in house ${i}`, key);
     const [{ text, supersedes }] = await items();
     expect(text).toBe("Ada lives in house 11");

@@ -81,7 +81,12 @@ export async function remember(
     const old = others[0] as Item;
     await supersede(place, old, { ...options.more, text }, source, outcome);
     // Else recall would go on to tell what is no longer true.
-    if (outcome === "replaced") await deleteCopies(place, old);
+    if (outcome === "replaced") {
+      await deleteCopies(place, old);
+      // A model that had stored the text before it was told what that corrects.
+      const isItsOwn = (copy: Item) => copy.key !== key && copy.origin === "model";
+      await deleteCopies(place, { ...old, value: { text } }, isItsOwn);
+    }
   } else return judged;
   return { ...judged, isHidden: (await itemAt(place, key)) === undefined };
 }

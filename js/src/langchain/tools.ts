@@ -233,10 +233,12 @@ function answerOf({ others, ...remembered }: Remembered, note: string): string {
   return others.length === 0 ? says : `${says}\n${quoted(others)}`;
 }
 
+const IS_ALIKE = ' What is below is alike. If the new one corrects it, call again with "replaces".';
+
 function outcomeOf({ outcome, key }: Omit<Remembered, "others">, hasOthers: boolean): string {
   switch (outcome) {
     case "known":
-      return 'Not stored: it is known already. If it corrects what is below, call again with "replaces".';
+      return 'Not stored: it is known already, as you see below. If it corrects one of these, call again with "replaces".';
     case "missing":
       return `Not stored: ${noneUnder(key)}`;
     case "pinned":
@@ -245,7 +247,7 @@ function outcomeOf({ outcome, key }: Omit<Remembered, "others">, hasOthers: bool
     case "replaced":
       return "Stored in the place of what is below.";
     case "stored":
-      return `Stored as "${key}".${hasOthers ? " What is below is alike; forget what is no longer true." : ""}`;
+      return `Stored as "${key}".${hasOthers ? IS_ALIKE : ""}`;
   }
 }
 
