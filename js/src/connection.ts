@@ -77,11 +77,20 @@ interface ConnectionParts extends Observers {
   readonly shared?: Connection | undefined;
   /** Whose engine it uses, as long as that is open. */
   readonly whole?: Connection | undefined;
+  readonly elsewhere?: Elsewhere | undefined;
+}
+
+/** Where else the memory is, of a memory that syncs. @internal */
+export interface Elsewhere {
+  /** In which of these places something that was forgotten may be; undefined if it is in none. */
+  remains?: () => Promise<string | undefined>;
 }
 
 /** @internal */
 export class Connection {
   readonly #parts: ConnectionParts;
+  /** The same for all parts and shares. */
+  readonly elsewhere: Elsewhere;
   #engine: Engine | undefined;
   #configured: Promise<void> | undefined;
   #isConfigured: boolean;
@@ -92,7 +101,8 @@ export class Connection {
   #authored: Levels | undefined;
 
   private constructor(parts: ConnectionParts) {
-    this.#parts = parts;
+    this.elsewhere = parts.elsewhere ?? {};
+    this.#parts = { ...parts, elsewhere: this.elsewhere };
     this.#isConfigured = parts.configuration === undefined;
   }
 

@@ -215,6 +215,7 @@ export class Memory {
     );
     await syncing.start();
     this.#syncing = syncing;
+    connection.elsewhere.remains = () => syncing.remains();
   }
 
   /**
@@ -236,12 +237,6 @@ export class Memory {
       const checked = checkEach("ids", ids, (id, i) => checkWhole(`ids[${i}]`, id, 1, MOST_ID));
       return this.#synced("dropSetAside").dropSetAside(checked);
     });
-  }
-
-  // A receipt, or what became of one: with what the bucket and other devices may still have.
-  async #toldOfDevices<T extends { remains?: string | undefined }>(of: T): Promise<T> {
-    const elsewhere = of.remains && (await this.#syncing?.remains());
-    return elsewhere ? { ...of, remains: `${of.remains} ${elsewhere}` } : of;
   }
 
   #synced(method: string): MemorySync {
@@ -321,9 +316,7 @@ export class Memory {
    *     const receipt = await memory.forget({ namespaces: [["user", "ada"]] });
    */
   async forget(options: ForgetOptions): Promise<ErasureReceipt> {
-    return withNamedErrors("Memory", async () =>
-      this.#toldOfDevices(await forget(this.#connection, options)),
-    );
+    return withNamedErrors("Memory", () => forget(this.#connection, options));
   }
 
   /**
@@ -334,16 +327,12 @@ export class Memory {
    *     await memory.revoke({ sourcePrefix: "https://bad.example/" });
    */
   async revoke(options: RevokeOptions): Promise<ErasureReceipt> {
-    return withNamedErrors("Memory", async () =>
-      this.#toldOfDevices(await revoke(this.#connection, options)),
-    );
+    return withNamedErrors("Memory", () => revoke(this.#connection, options));
   }
 
   /** Whether this memory did what the receipt says, and whether there is such a thing again. */
   async checkReceipt(receipt: ErasureReceipt): Promise<ErasureCheck> {
-    return withNamedErrors("Memory", async () =>
-      this.#toldOfDevices(await checkReceipt(this.#connection, receipt)),
-    );
+    return withNamedErrors("Memory", () => checkReceipt(this.#connection, receipt));
   }
 
   /**

@@ -45,7 +45,7 @@ test("forget leaves nothing of a user in any byte, and all of the others", async
   expect(await there.checkReceipt(kept)).toEqual({
     isGenuine: true,
     scrubbed: "pages",
-    remains: expect.stringMatching(/^All bytes of what was there then were cleared from the file/),
+    remains: expect.stringMatching(/^All bytes of it were cleared from the file/),
     found: { items: 0, threads: 0 },
   });
   await there.store.put(["facts"], "later", { text: "told anew" });

@@ -330,7 +330,10 @@ describe("forget()", () => {
     await laptop.store.put(["n"], "other", { secret: "harmless" });
     await laptop.sync();
     await phone.sync();
-    await laptop.forget({ namespaces: [["n"]] });
+    const { remains } = await laptop.forget({ namespaces: [["n"]] });
+    expect(remains).toMatch(/The bucket that this memory syncs with still has it/);
+    const scoped = await laptop.scoped({ user: "ada" }).forget();
+    expect(scoped.remains).toMatch(/The bucket that this memory syncs with still has it/);
     expect((await laptop.syncStatus()).isForgetting).toBe(true);
     await laptop.sync();
     expect((await laptop.syncStatus()).isForgetting).toBe(false);

@@ -104,9 +104,9 @@ export type Scrubbed = "pages" | "pending" | "aside" | "host" | "bucket" | "memo
 // Of the files of the memory as it is. What was put later is not what was forgotten.
 const REMAINS: Record<Exclude<Scrubbed, "aside">, string> = {
   pages:
-    "All bytes of what was there then were cleared from the file and from its log. What was put there later is not looked at.",
+    "All bytes of it were cleared from the file and from its log. What was put there later is not looked at.",
   pending:
-    "Its rows are gone. Bytes of them may be left in free pages or in the log of the file until these are overwritten, while nobody calls or after the next opening. If the memory syncs, the bucket and the other devices have it until each has synced.",
+    "Its rows are gone. Bytes of them may be left in free pages or in the log of the file until these are overwritten, while nobody calls or after the next opening.",
   host: "Its rows are gone. Bytes of them may be left in storage that its host alone can clear (IndexedDB, a Durable Object, an application's SQLite); of an encrypted memory only ciphertext.",
   bucket:
     "Its rows are gone, and the objects that had them were deleted from the bucket. A bucket that keeps versions or copies of what it deletes may still have them; of a memory with a key only ciphertext.",
@@ -232,6 +232,8 @@ async function leftOf(connection: Connection, record: ErasureRecord | undefined)
   const remains = [REMAINS[there]];
   if (wasInHost) remains.push(WAS_IN_HOST);
   if (damaged.length > 0) remains.push(mayHoldIt(damaged));
+  const elsewhere = await connection.elsewhere.remains?.();
+  if (elsewhere !== undefined) remains.push(elsewhere);
   return { scrubbed: whereLeft(there, wasInHost, damaged), remains: remains.join(" ") };
 }
 

@@ -781,7 +781,7 @@ export class Syncer implements MemorySync {
 }
 
 const REMAINS =
-  "The bucket that this memory syncs with still has it, and so has the file what waits for the bucket, until syncStatus().isForgetting is false; each other device, until it syncs next.";
+  "The bucket that this memory syncs with still has it, and the file has what waits to be sent there, until syncStatus().isForgetting is false. Each other device has it until it syncs.";
 
 // Errors of carrying out records, after which the memory is taken as a whole.
 const TAKES_WHOLE: ReadonlySet<string> = new Set([
