@@ -192,7 +192,7 @@ test("a wrong call names what is wrong and how to call it", () => {
     [["get"], /FILE, NAMESPACE and KEY are missing/],
     [
       ["search", path],
-      /QUERY is missing\nIt is called so: keepsake search FILE QUERY…\n`keepsake search --help`/,
+      /QUERY is missing\nUsage: keepsake search FILE QUERY…\n`keepsake search --help`/,
     ],
     [["ls", path, "a", "b"], /a word too many: "b"/],
     [["search", path, "tea", "--limit", "many"], /--limit takes a number: "many"/],

@@ -92,7 +92,7 @@ export const sync: Command = {
     const { record, setAside, badRecords } = await memory.syncStatus();
     const { store, checkpointer } = await memory.stats();
     const text = [
-      `sent ${plural(before.waiting, "call")}, and has all up to record ${record}: `,
+      `sent ${plural(before.waiting, "call")}, and has the log up to record ${record}: `,
       `${plural(store.items, "item")}, ${plural(checkpointer.threads, "thread")}\n`,
       ...setAside.map(({ code, message }) => `set aside: ${code}: ${message}\n`),
       ...badRecords.map((bad) => `record ${bad.record} can't be read: ${bad.why}\n`),

@@ -98,7 +98,7 @@ function errorText(error: unknown, name: string, isMisused: boolean): string {
 function usageOf(name: string): string {
   if (!Object.hasOwn(COMMANDS, name)) return "`keepsake --help` says how.\n";
   const words = [name, ...(COMMANDS[name] as Command).words].join(" ");
-  return `It is called so: keepsake ${words}\n\`keepsake ${name} --help\` says more.\n`;
+  return `Usage: keepsake ${words}\n\`keepsake ${name} --help\` says more.\n`;
 }
 
 function helpOfAll(): string {

@@ -22,7 +22,7 @@ export interface Changes {
   threads: string[];
   /** More may have changed than the lists name: an import, a sweep of expired items. */
   everything: boolean;
-  /** Where that is, if it is not anywhere: below these places. */
+  /** Then it is only below these places; undefined if it may be anywhere. */
   below?: string[][] | undefined;
 }
 
