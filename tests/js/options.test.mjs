@@ -75,6 +75,7 @@ const OF_CALLS = {
   "`memory.checkpointerFor(scope, options)`": ["CheckpointerForOptions"],
   "`memory.forget(options)`": ["ForgetOptions"],
   "`memory.revoke(options)`": ["RevokeOptions"],
+  "`memory.restore(options)`": ["RestoreOptions"],
   "`memory.evict(options)`": ["EvictOptions"],
   "`memory.keepAudit(options)`": ["KeepAuditOptions"],
   "`memory.auditLog(options)`": ["AuditLogOptions"],

@@ -66,7 +66,6 @@ describe.each([
     await bob.memory.store.put(["n"], "k", { by: "bob" });
     await bob.memory.store.put(["n"], "bob", { by: "bob" });
     await ada.push(log);
-    await bob.reopen();
     expect(await bob.ask({ kind: "syncState" })).toMatchObject({
       logId: "log-1",
       number: 0,
@@ -90,6 +89,24 @@ describe.each([
       setAside: 0,
       needsImage: false,
     });
+  });
+
+  test("a file that was closed while something waited has all of it, and needs an image", async () => {
+    await using ada = await openDevice();
+    await using bob = await openDevice(options);
+    const log = [];
+    await ada.memory.store.put(["n"], "k", { by: "ada" });
+    await bob.memory.store.put(["n"], "bob", { by: "bob" });
+    await ada.push(log);
+    await bob.reopen();
+    expect(await bob.ask({ kind: "syncState" })).toMatchObject({ needsImage: true, waiting: 1 });
+    await expect(bob.catchUp(log)).rejects.toMatchObject({ code: "conflicting_options" });
+    // If others were not first, it needs nothing.
+    await using again = await openDevice(options);
+    await again.memory.store.put(["n"], "again", {});
+    await again.reopen();
+    await again.push([]);
+    expect(await again.ask({ kind: "syncState" })).toMatchObject({ needsImage: false, waiting: 0 });
   });
 
   test("what was forgotten needs an image, if others were first", async () => {

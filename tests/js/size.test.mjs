@@ -45,7 +45,7 @@ const EMBED_CEILING = 8_800;
 // minified. The log, its replicas and bases take 19, the frames that they read and the engine 21.
 // What syncs a device took 9, and knowing what each device has sent last 1.6,
 // and looking at what a base and a record say before it is believed 1.
-const BUCKET_CEILING = 75_600;
+const BUCKET_CEILING = 76_000;
 // Signs that hide, and whose word a file is, took 1.2.
 const FILES_CEILING = 25_700;
 // The history of an item, with undo, took .9 KB, the rules by which it is kept and what is held .5,

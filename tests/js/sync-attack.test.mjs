@@ -161,9 +161,10 @@ describe("sync()", () => {
 test.each([
   ["more", ["one", "two"], []],
   ["more, and by now another has more, too", ["one", "two"], ["other"]],
+  ["more, one after the other", ["one", "two"], [], true],
 ])(
   "a backup with writes that were sent since with %s does not do them again",
-  async (_name, sent, own) => {
+  async (_name, sent, own, isApart = false) => {
     const shared = memoryBucket();
     const { laptop, phone } = await twoDevices(shared);
     await laptop.store.keepHistory(["n"]);
@@ -180,7 +181,10 @@ test.each([
     await phone.sync();
 
     const again = await openDevice(shared, { path: laptop.path });
-    for (const v of sent) await write(again, v);
+    for (const v of sent) {
+      if (isApart) await again.sync();
+      await write(again, v);
+    }
     await again.sync();
     await using backup = await openDevice(shared, { path });
     for (const key of own) await backup.store.put(["n"], key, {});

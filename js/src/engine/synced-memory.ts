@@ -34,7 +34,10 @@ export interface SyncedMemory {
 export interface SyncStatus {
   /** Whether it is syncing at this moment. */
   isSyncing: boolean;
-  /** Calls whose writes only this device has. */
+  /**
+   * Calls whose writes only this device has. What it held before it synced is not counted: that is in
+   * the bucket when `record` is not 0.
+   */
   waiting: number;
   waitingBytes: number;
   /** When the oldest of them was made. */

@@ -517,7 +517,9 @@ export class Syncer implements MemorySync {
   }
 
   async #carryOut(log: Log, records: AppliedRecord[], reached: Place): Promise<Place> {
-    const partly = await this.#partlyOwn(records);
+    const isWaiting = (await this.#state()).waiting > 0;
+    const own = isWaiting ? await this.#ownIn(records) : NONE_OWN;
+    const { partly } = own;
     const whole =
       partly === undefined ? records : records.filter((one) => one.number < partly.number);
     try {
@@ -526,20 +528,22 @@ export class Syncer implements MemorySync {
       // A replica of the log can do what this file can't, and leaves out what makes an engine fail.
       const isOurs = error instanceof KeepsakeError && TAKES_WHOLE.has(error.code);
       if (!isOurs) throw error;
-      return this.#takeWhole(log);
+      return this.#takeWhole(log, {
+        own: isWaiting ? await this.#allOwn(log, own, reached) : undefined,
+      });
     }
     return partly === undefined ? reached : this.#takeWhole(log, { own: partly });
   }
 
-  // A copy of this file, or the file that this is a backup of, may have sent what waits here and more
-  // in one record. What waits here is confirmed, and the rest comes with the memory as a whole. Until
-  // then the record counts as left out.
-  async #partlyOwn(records: readonly AppliedRecord[]): Promise<AppliedRecord | undefined> {
-    if ((await this.#state()).waiting === 0) return undefined;
-    let after = 0;
+  // A copy of this file, or the file that this is a backup of, may have sent what waits here, and more
+  // with it. What waits here is confirmed, and the rest comes with the memory as a whole. Until then
+  // the record that has more counts as left out.
+  async #ownIn(records: readonly AppliedRecord[], from = 0): Promise<Own> {
+    const own: Uint8Array[] = [];
+    let after = from;
     let [[first]] = await this.#outbox(after, 0);
     for (const { number, digest, requests } of records) {
-      if (first === undefined) return undefined;
+      if (first === undefined) break;
       const [begin] = requests;
       if (begin === undefined || !isSameBytes(begin, first.request)) continue;
       const [waiting] = await this.#outbox(after, sizeOf(requests));
@@ -547,15 +551,36 @@ export class Syncer implements MemorySync {
         const waits = waiting[i]?.request;
         return waits === undefined || !isSameBytes(one, waits);
       });
+      const same = differs < 0 ? requests : requests.slice(0, differs);
+      own.push(...same);
+      after = waiting[same.length - 1]?.sequence ?? after;
       if (differs > 0) {
         const place = decodePlace(number, digest);
         const leftOut = encodePlace({ ...place, leftOut: [...place.leftOut, number] });
-        return { number, digest: leftOut, requests: requests.slice(0, differs) };
+        return { requests: own, after, partly: { number, digest: leftOut, requests: same } };
       }
-      after = waiting[requests.length - 1]?.sequence ?? after;
       [[first]] = await this.#outbox(after, 0);
     }
-    return undefined;
+    return { requests: own, after, partly: undefined };
+  }
+
+  // Of a file that can't carry out records while something waits, as one that was closed then: what
+  // waits here is looked for in all records that follow. It counts as the next one.
+  async #allOwn(log: Log, begun: Own, reached: Place): Promise<AppliedRecord | undefined> {
+    const own = [...begun.requests];
+    let { after, partly } = begun;
+    let place = reached;
+    const before = await this.#state();
+    while (partly === undefined && own.length < before.waiting) {
+      const { records, place: further } = await this.#read(log, place);
+      if (records.length === 0) break;
+      const { requests, ...more } = await this.#ownIn(records, after);
+      own.push(...requests);
+      ({ after, partly } = more);
+      place = further;
+    }
+    if (own.length === 0) return undefined;
+    return { number: before.number + 1, digest: before.digest, requests: own };
   }
 
   #outbox(after: number, maxBytes: number) {
@@ -568,7 +593,7 @@ export class Syncer implements MemorySync {
    */
   async #takeWhole(
     log: Log,
-    { gone = 0, own }: { gone?: number; own?: AppliedRecord } = {},
+    { gone = 0, own }: { gone?: number; own?: AppliedRecord | undefined } = {},
   ): Promise<Place> {
     const before = await this.#place(log);
     const { by } = before;
@@ -782,6 +807,18 @@ export class Syncer implements MemorySync {
 
 const REMAINS =
   "The bucket that this memory syncs with still has it, and the file has what waits to be sent there, until syncStatus().isForgetting is false. Each other device has it until it syncs.";
+
+/** What waits here and is in the log already. */
+interface Own {
+  /** From the first that waits on. */
+  readonly requests: readonly Uint8Array[];
+  /** The sequence of the last of them. */
+  readonly after: number;
+  /** The record that has the last of them, and more. */
+  readonly partly: AppliedRecord | undefined;
+}
+
+const NONE_OWN: Own = { requests: [], after: 0, partly: undefined };
 
 // Errors of carrying out records, after which the memory is taken as a whole.
 const TAKES_WHOLE: ReadonlySet<string> = new Set([
