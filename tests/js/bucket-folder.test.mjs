@@ -60,6 +60,16 @@ test("writers and those who delete do not get in each other's way", async () => 
   expect(await port.list("")).toEqual([]);
 });
 
+test("a name that the file system does not take is refused, and the message says what to do", async () => {
+  const { port } = folder(temporaryFolder());
+  for (const call of [
+    () => port.create("a".repeat(300), bytesOf(1)),
+    () => port.get("a".repeat(300)),
+  ]) {
+    await expectRefused(call, "bucket_refused", /longer than this file system takes.*shorter name/);
+  }
+});
+
 test("a folder that is not there is refused, and not made", async () => {
   const path = join(temporaryFolder(), "drive");
   const { port } = folder(path);

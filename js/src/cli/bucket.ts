@@ -94,6 +94,7 @@ export const sync: Command = {
     const text = [
       `sent ${plural(before.waiting, "call")}, and has the log up to record ${record}: `,
       `${plural(store.items, "item")}, ${plural(checkpointer.threads, "thread")}\n`,
+      record === 0 ? "the bucket has nothing of this name, or not with this key\n" : "",
       ...setAside.map(({ code, message }) => `set aside: ${code}: ${message}\n`),
       ...badRecords.map((bad) => `record ${bad.record} can't be read: ${bad.why}\n`),
     ].join("");

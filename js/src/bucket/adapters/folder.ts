@@ -26,7 +26,7 @@ const ABANDONED_MS = 10 * 60 * 1000;
 const TIDY_EVERY_MS = 60 * 1000;
 
 // Rights, a disk that may only be read, and what is no folder.
-const LASTING = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ELOOP", "ENAMETOOLONG"];
+const LASTING = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ELOOP"];
 const FOLDER_TRIES = 5;
 const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV"];
 
@@ -255,6 +255,13 @@ class FolderPort {
 
   #failure(error: unknown): KeepsakeError {
     if (error instanceof KeepsakeError) return error;
+    if (codeOf(error) === "ENAMETOOLONG") {
+      return refused(
+        this.#place,
+        "a name is longer than this file system takes, which is usually 255 bytes: take a shorter name of the memory, or a shorter prefix",
+        error,
+      );
+    }
     return LASTING.includes(codeOf(error))
       ? refused(this.#place, messageOf(error), error)
       : unreachable(this.#place, messageOf(error), error);
