@@ -11,7 +11,7 @@ const program = fileURLToPath(new URL("simulation/run.mjs", import.meta.url));
 test("what was acknowledged is there, once, for every process, whatever the bucket does", async () => {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    [program, "--from", "1", "--to", String(times(400))],
+    [program, "--from", "1", "--to", String(times(1000))],
     { maxBuffer: 2 ** 26 },
   );
   expect(stdout).toMatch(/^0 failures/m);

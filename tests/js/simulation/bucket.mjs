@@ -94,7 +94,6 @@ export class SimulatedBucket {
     const there = random.chance(faults.delayed) ? this.#late() : random.delay(faults.latency);
     const back = random.delay(faults.latency);
     if (world.isTold) world.tell(`→ ${id} ${kind} ${short(key)}`, fate === "well" ? "" : fate);
-    if (kind === "get" && key === this.rotten) process.hasReadRotten = true;
     return new Promise((resolve, reject) => {
       if (process.isDead) return;
       const answer = (after, settle) => world.after(after, settle, process);
@@ -110,6 +109,9 @@ export class SimulatedBucket {
         answer(back, () => {
           if (world.isTold) world.tell(`← ${id} ${kind}`, told(result));
           process.answeredAt = process.elapsed();
+          // It may have been deleted before it was asked for.
+          const isRotten = kind === "get" && key === this.rotten && result !== undefined;
+          if (isRotten) process.hasReadRotten = true;
           resolve(result);
         });
       });
