@@ -594,9 +594,7 @@ describe("storage", () => {
     const receipt = await page.getByLabel("Receipt", { exact: true }).textContent();
     await page.getByLabel("Receipt, as JSON").fill(receipt);
     await button("Check").click();
-    await page
-      .getByText(/^It is genuine\. All bytes of it were cleared/)
-      .waitFor();
+    await page.getByText(/^It is genuine\. All bytes of it were cleared/).waitFor();
     const forged = JSON.stringify({ ...JSON.parse(receipt), namespaces: [["users", "eve"]] });
     await page.getByLabel("Receipt, as JSON").fill(forged);
     await button("Check").click();

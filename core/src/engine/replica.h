@@ -4,8 +4,8 @@
 // carries out what the log has, and then its own again.
 //
 // That goes by the file: as long as something waits that was carried out, nothing is moved from
-// SQLite's log into it, so that it is what the memory was before. Once it must be moved, the file
-// can't go back, and needs an image of the memory from elsewhere.
+// SQLite's log into it, so that it is what the memory was before. Once it must be moved, as
+// when the file is closed, the file can't go back, and needs an image of the memory from elsewhere.
 // Not thread-safe.
 #ifndef KEEPSAKE_ENGINE_REPLICA_H_
 #define KEEPSAKE_ENGINE_REPLICA_H_
