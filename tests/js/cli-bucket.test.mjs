@@ -50,6 +50,13 @@ test("a file moves into a bucket, from there into a new one, and both go on", as
   expect(jsonOf("bucket", bucket, "--name", "ada", "--limit", "0")).toEqual(log);
 });
 
+test("sync says that a bucket has nothing of this name, and so nothing came", () => {
+  const bucket = shared();
+  const { status, stdout } = keepsake("sync", temporaryFile(), bucket, "--name", "nobody");
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/\nthe bucket has nothing of this name, or not with this key\n$/);
+});
+
 test("a bucket is tried without a name, and a log that is not there is not begun", async () => {
   const bucket = shared();
   expect(jsonOf("bucket", bucket)).toMatchObject({ isOk: true, problems: [] });
