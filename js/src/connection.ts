@@ -279,8 +279,8 @@ export class Connection {
   }
 
   /** Rejects where no log of the past is kept. */
-  restore(then: LogPoint): Promise<void> {
-    const restored = this.#open().restore?.(then);
+  restore(point: LogPoint): Promise<void> {
+    const restored = this.#open().restore?.(point);
     if (restored !== undefined) return restored;
     throw new KeepsakeError(
       "unsupported",

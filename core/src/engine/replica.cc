@@ -33,10 +33,9 @@ Status NothingChanged() { return {StatusCode::kInternal, "the request changes no
 
 }  // namespace
 
-// A closed file has all of the memory, because people copy it without the log beside it. That a
-// file with something that waits can't go back then costs it less: it takes the memory as a whole,
-// if others have written. Nothing can be told of a failure here: the log stays there then, as after
-// a crash.
+// A closed file has all of the memory, because people copy it without the log beside it. So one
+// with something that waits can't go back: if others have written, it takes the memory as a whole.
+// Nothing can be told of a failure here: the log stays beside the file then, as after a crash.
 Replica::~Replica() {
   if (!is_on_ || !is_held_) return;
   const Result<Head> head = ReadHead();

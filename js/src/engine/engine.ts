@@ -72,7 +72,7 @@ export interface Engine {
   /** From now on this key opens the database, and no other. */
   changeKey(key: Key): Promise<void>;
   /** The memory becomes what it was then: where there is a log of all that was written. */
-  restore?(then: LogPoint): Promise<void>;
+  restore?(point: LogPoint): Promise<void>;
   /** Answers how to stop listening. */
   onChange(listener: ChangeListener): () => void;
   /** Settled when it has let go of its files; at once if it can, as a process that exits needs it. */

@@ -67,7 +67,7 @@ export interface SetAside {
   message: string;
   /** What it would have changed. */
   changes: Changes;
-  /** The items that it would have put. To delete one, its value would have been null. */
+  /** The items that it would have put, or deleted, where the value is null. */
   items: { namespace: string[]; key: string; value: unknown }[];
 }
 
@@ -81,6 +81,6 @@ export interface MemorySync {
   remains(): Promise<string | undefined>;
   dropSetAside(ids: readonly number[]): Promise<void>;
   /** The memory becomes what it was then, on all devices. */
-  restore(then: LogPoint): Promise<void>;
+  restore(point: LogPoint): Promise<void>;
   stop(): void;
 }

@@ -83,7 +83,7 @@ export async function remember(
     // Else recall would go on to tell what is no longer true.
     if (outcome === "replaced") {
       await deleteCopies(place, old);
-      // A model that had stored the text before it was told what that corrects.
+      // The model may have stored the text before it was told what that corrects.
       const isItsOwn = (copy: Item) => copy.key !== key && copy.origin === "model";
       await deleteCopies(place, { ...old, value: { text } }, isItsOwn);
     }

@@ -21,7 +21,7 @@ const FILE_END = "=";
 const FOLDER_END = "+";
 // Without an end, it is no key's. What is being written lies there.
 const UNFINISHED = "unfinished";
-// Writing takes no such time. Whoever stood still for so long writes again.
+// No write takes so long. A writer that stood still for that time writes again.
 const ABANDONED_MS = 10 * 60 * 1000;
 const TIDY_EVERY_MS = 60 * 1000;
 

@@ -73,7 +73,7 @@ class BucketEngine extends RemoteEngine {
     this.#log = transport;
   }
 
-  restore(then: LogPoint): Promise<void> {
-    return this.#log.restore(then);
+  restore(point: LogPoint): Promise<void> {
+    return this.#log.restore(point);
   }
 }

@@ -33,8 +33,8 @@ export function placeOf({ digest }: Entry, request: number): string {
 
 interface Asked extends Poison {
   readonly openFiles: OpenFiles;
-  /** Whether a record is of later than what is asked for. */
-  readonly isLater: (entry: Entry) => boolean;
+  /** Undefined for all that there is. */
+  readonly point?: LogPoint;
   /** Bases that can't be read. */
   readonly unusable: ReadonlySet<string>;
 }
@@ -62,17 +62,13 @@ export async function replicaAt(
   point: LogPoint,
   poison: Poison,
 ): Promise<Replica> {
-  const isLater =
-    "at" in point
-      ? ({ record }: Entry) => record.at > point.at
-      : ({ number }: Entry) => number > point.record;
   try {
     return await begunAnew(poison, async (unusable) => {
       const { bases, last } = await log.list();
       if ("record" in point && point.record > last) throw noHistory(`ends with record ${last}`);
       const usable = bases.filter(({ id }) => !unusable.has(id));
-      const base = await lastBaseOf(log, usable, point, isLater);
-      const replica = await replayed(log, base, { ...poison, openFiles, unusable, isLater });
+      const base = await lastBaseOf(log, usable, point);
+      const replica = await replayed(log, base, { ...poison, openFiles, unusable, point });
       if ("record" in point || replica.position.number > 0 || last === 0) return replica;
       replica.close();
       throw noHistory(`begins after ${nameOf(point)}; restore({ record: 0 }) empties the memory`);
@@ -89,19 +85,26 @@ async function lastBaseOf(
   log: Log,
   bases: readonly BaseName[],
   point: LogPoint,
-  isLater: (entry: Entry) => boolean,
 ): Promise<BaseName | undefined> {
   for (const base of bases) {
     if ("record" in point) {
       if (base.number <= point.record) return base;
     } else if (readBaseId(base.id).at <= point.at) {
       const read = await log.readRecord(base.number);
-      if (read.is !== "there" || read.value.record.kind === "fence" || !isLater(read.value)) {
+      if (
+        read.is !== "there" ||
+        read.value.record.kind === "fence" ||
+        !isLater(read.value, point)
+      ) {
         return base;
       }
     }
   }
   return undefined;
+}
+
+function isLater({ number, record }: Entry, point: LogPoint): boolean {
+  return "at" in point ? record.at > point.at : number > point.record;
 }
 
 function nameOf(point: LogPoint): string {
@@ -131,7 +134,7 @@ export async function replicaNow(
         const base = bases.find(({ id }) => !unusable.has(id));
         const needed = Math.max(least, cleared);
         if ((base?.number ?? 0) < needed) throw log.isLost(needed, damages);
-        const asked = { ...poison, openFiles, unusable, isLater: () => false };
+        const asked = { ...poison, openFiles, unusable };
         return replayed(log, base, asked);
       });
     } catch (error) {
@@ -181,8 +184,9 @@ async function replayed(log: Log, base: BaseName | undefined, asked: Asked): Pro
       }
       const { entry } = next;
       const { record, number } = entry;
-      if (asked.isLater(entry)) {
-        await requireOrder(log, entry, { from, isLater: asked.isLater });
+      const { point } = asked;
+      if (point !== undefined && isLater(entry, point)) {
+        if ("at" in point) await requireOrder(log, entry, { from, point });
         if (await log.hasAllSince(from)) return replica;
         throw new Gone(from.number);
       }
@@ -206,15 +210,16 @@ async function replayed(log: Log, base: BaseName | undefined, asked: Asked): Pro
 async function requireOrder(
   log: Log,
   later: Entry,
-  { from, isLater }: { from: Position; isLater: (entry: Entry) => boolean },
+  { from, point }: { from: Position; point: LogPoint },
 ): Promise<void> {
   let position: Position = positionOf(later);
   for (;;) {
     const next = await log.next(position, from);
     if (next.is === "end" || next.is === "gone") return;
-    if (next.is === "record" && !isLater(next.entry)) {
-      throw noHistory(
-        `has record ${next.entry.number} of ${timeOf(next.entry)} behind record ${later.number} of ${timeOf(later)}, because the clocks of the devices differ: give the number of the last record that is to count, as readLog() and keepsake bucket list them, restore({ record: ${later.number} })`,
+    if (next.is === "record" && !isLater(next.entry, point)) {
+      throw new KeepsakeError(
+        "no_history",
+        `the clocks of the devices differ: the log has record ${next.entry.number} of ${timeOf(next.entry)} after record ${later.number} of ${timeOf(later)}. Name the last record that counts in place of a time, as restore({ record: ${later.number} }) does; readLog() and keepsake bucket list them`,
       );
     }
     position = next.is === "record" ? positionOf(next.entry) : next.position;

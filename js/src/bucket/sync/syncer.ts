@@ -564,8 +564,8 @@ export class Syncer implements MemorySync {
     return { requests: own, after, partly: undefined };
   }
 
-  // Of a file that can't carry out records while something waits, as one that was closed then: what
-  // waits here is looked for in all records that follow. It counts as the next one.
+  // A file that was closed while something waited can't carry out records one by one. What waits here
+  // is looked for in all records that follow, and counts as the next one.
   async #allOwn(log: Log, begun: Own, reached: Place): Promise<AppliedRecord | undefined> {
     const own = [...begun.requests];
     let { after, partly } = begun;
